@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 
 from autograder.environment import extras
 from autograder.environment.child import python_command
-from autograder.environment.tried_versions import remark_on_torch
+from autograder.environment.tried_versions import remark_on_torch, tried
 from autograder.workspace import given, location
 
 DISTRIBUTION = "fxcourse"
@@ -118,7 +118,9 @@ def tried_pytorch() -> Diagnosis:
         return Diagnosis(name, "broken", "It is not installed.", REINSTALL)
     if remark := remark_on_torch(version):
         return Diagnosis(name, "info", remark)
-    return Diagnosis(name, "ok", f"The course was tested with this version, {version}.")
+    ran = tried("torch").get(version.partition("+")[0])
+    says = f"The course was tried with this version, {version}: {ran}." if ran else ""
+    return Diagnosis(name, "ok", says or f"The course was tried with versions around {version}.")
 
 
 def files_here() -> Diagnosis:

@@ -471,8 +471,31 @@ def doctor(
     hub: Annotated[
         bool, typer.Option("--hub", help="Check this server of a JupyterHub instead.")
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ENVIRONMENT",
+            help="Instead, try the course with the PyTorch of this Python environment: a folder, "
+            "or its interpreter. Only in a clone of the project.",
+        ),
+    ] = None,
+    part: Annotated[
+        str,
+        typer.Option(
+            help="Parts to try there, with commas between them: private, bugs, questions, answers, "
+            "chapters. Default: all, which takes half an hour."
+        ),
+    ] = "",
 ) -> None:
-    """Check this machine, and explain how to fix problems."""
+    """Check this machine, and explain how to fix problems.
+
+    With --against, it prints a page with all differences between that PyTorch and the course. The
+    exit status is 0 if there are none, 1 if there are some, and 2 if nothing could be tried.
+    """
+    if against is not None:
+        raise typer.Exit(_try_against(against, part))
+    if part:
+        raise typer.BadParameter("'--part' needs '--against ENVIRONMENT'.")
     from autograder.cli import doctor as machine
     from autograder.cli import doctor_hub
 
@@ -492,6 +515,21 @@ def doctor(
         out.print(f"\n{broken} of the checks failed. Fix the first one first.")
         raise typer.Exit(1)
     out.print(f"\nThis {'server' if hub else 'machine'} is ready for the course.")
+
+
+def _try_against(place: Path, parts: str) -> int:
+    """Try the course in another environment; return the exit status."""
+    from autograder.cli import doctor_against
+    from autograder.version_watch.environment import CannotWatch
+
+    try:
+        return doctor_against.run(place, parts, out)
+    except CannotWatch as error:
+        err.print(f"[red]Nothing was tried.[/red] {escape(str(error))}")
+        return doctor_against.UNUSABLE
+    except KeyboardInterrupt:
+        err.print("Stopped.")
+        return STOPPED
 
 
 def _refuse_no_sandbox(wanted: bool) -> None:

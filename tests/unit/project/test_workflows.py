@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from autograder.builder.paths import ROOT
+from autograder.version_watch.environment import FOR_TESTS
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in WORKFLOWS}
@@ -39,6 +42,18 @@ def test_a_workflow_reads_and_only_a_job_that_must_may_write(name: str) -> None:
 def test_the_book_is_published_at_each_push_to_main_and_each_version() -> None:
     triggers = yaml.safe_load(TEXTS["book"])[True]  # YAML reads `on` as true
     assert triggers["push"] == {"branches": ["main"], "tags": ["v*"]}
+
+
+def test_the_watch_runs_each_week_against_the_nightly_build() -> None:
+    assert len(yaml.safe_load(TEXTS["nightly"])[True]["schedule"]) == 1
+    (*_, install, course, watch) = jobs("nightly")["watch"]["steps"]
+    assert "--pre" in install["run"] and "/whl/nightly/cpu" in install["run"]
+    extras = re.findall(r"\[(\w+)\]", course["run"])
+    assert extras == ["book"]  # all that `fxcourse doctor --against` needs, as the next line says
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    book = {Requirement(line).name for line in project["optional-dependencies"]["book"]}
+    assert set(FOR_TESTS) <= book and "fxcourse" in book
+    assert watch["run"].startswith("fxcourse doctor --against ") and watch["shell"] == "bash"
 
 
 def test_each_action_has_one_version_everywhere() -> None:
