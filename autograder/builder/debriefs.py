@@ -52,13 +52,27 @@ def other_answer(name: str) -> tuple[str, str] | None:
         style = _marked(part)
         if style:
             assert isinstance(part, ast.FunctionDef | ast.ClassDef)
-            definitions = [*_needed(part, body), part]
-            imports = "".join(_spaced(one, text) for one in _imports(definitions, body))
-            code = "".join(_spaced(one, text) for one in definitions)
-            # Outside of its definition, `_` is an unused variable and keeps its name.
-            own = r"(?<=def )_\b" if part.name == "_" else rf"\b{part.name}\b"
-            return style, without_gaps(re.sub(own, name, f"{imports}\n{code}"))
+            return style, without_gaps(as_cell(part, body, text, name))
     return None
+
+
+def as_cell(
+    part: ast.FunctionDef | ast.ClassDef, body: list[ast.stmt], text: str, name: str
+) -> str:
+    """An answer of a module as a learner would write it in one cell, with all that it needs.
+
+    Args:
+        part: the answer.
+        body: the statements of the module.
+        text: the text of the module.
+        name: the exercise; the answer is renamed to it.
+    """
+    definitions = [*_needed(part, body), part]
+    imports = "".join(_spaced(one, text) for one in _imports(definitions, body))
+    code = "".join(_spaced(one, text) for one in definitions)
+    # Outside of its definition, `_` is an unused variable and keeps its name.
+    own = r"(?<=def )_\b" if part.name == "_" else rf"(?<![.\w]){part.name}\b"
+    return re.sub(own, name, f"{imports}\n{code}")
 
 
 def trap_of(name: str) -> str:

@@ -45,6 +45,7 @@ class AnswerKey:
             exercise has its own tolerance, or results differ from run to run.
         remark: a remark about an answer that passes, from its outcome on the first case.
         advice: rows of advice that only this exercise needs; see `advice_for`.
+        fight: the duel's `judge.duels.Fight`, if the exercise is a duel.
     """
 
     rules: tuple[Rule, ...]
@@ -52,6 +53,7 @@ class AnswerKey:
     oracle_only: bool = False
     remark: Callable[[Evidence], str] | None = None
     advice: tuple[AdviceRow, ...] = ()
+    fight: object = None
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
         """The reference of a case, stored or computed by the oracle.

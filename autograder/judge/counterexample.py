@@ -50,7 +50,7 @@ def example_of(
     return Example(
         case=case.name,
         source=source_of(trial, case.expect.built_by) + made,
-        call=_call_text(exercise, trial) + (f", {made.strip()}" if made else ""),
+        call=call_text(exercise, trial) + (f", {made.strip()}" if made else ""),
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
         obtained=obtained,
@@ -137,7 +137,8 @@ def _code_text(value: ResultRecord) -> str:
     return f"# head\n{code}\n\n# tail\n{(value['tail']['code'] or '').strip()}"
 
 
-def _call_text(exercise: Exercise, trial: Trial) -> str:
+def call_text(exercise: Exercise, trial: Trial) -> str:
+    """The call of an answer on a case, as a person would write it."""
     if call := kinds.KINDS[exercise.kind].call:
         return call(exercise.name, trial)
 

@@ -61,6 +61,7 @@ def duel_key(fight: Fight, *, nothing_outside: str = "") -> AnswerKey:
         ),
         lambda trial: Reference(),
         remark=remark,
+        fight=fight,
     )  # fmt: skip
 
 

@@ -19,8 +19,8 @@ from autograder.core.exercise import Case
 from autograder.core.torch_private import wrapped_functions
 from autograder.exercises import EXERCISES
 from autograder.judge.counterexample import (
-    _call_text,
     builders_in,
+    call_text,
     construction,
     source_of,
 )
@@ -176,7 +176,7 @@ def test_a_second_model_is_named_and_shown() -> None:
     exercise = EXERCISES["graph_diff"]
     case = next(case for case in exercise.cases if case.name == "a text in place of a node")
     trial = case.make(0)
-    assert _call_text(exercise, trial) == "graph_diff(model, other)"
+    assert call_text(exercise, trial) == "graph_diff(model, other)"
     assert (
         "# + %getitem = call_function[target=operator.getitem](args = (%cat, scale)"
         in source_of(trial)
