@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.api import (
         CheckFailed,
+        ask_me,
         check,
         debrief,
         drill,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CheckFailed",
+    "ask_me",
     "check",
     "debrief",
     "draw",

@@ -20,6 +20,7 @@ from autograder.fuzz.random_models import AT_HAND
 from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
+from autograder.learner import ask_me as asking
 from autograder.learner.check_on_run import CheckOnRun
 from autograder.learner.debrief import (
     has_debrief,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CheckFailed",
     "NoSuchExercise",
+    "ask_me",
     "check",
     "debrief",
     "drill",
@@ -270,6 +272,8 @@ def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict,
         verdict, cases = _judged(exercise, answer, hidden=hidden)
     except KeyboardInterrupt as stop:
         return Verdict(exercise.name, "crashed", 0.0, (_stopped(exercise, stop),)), False
+    if verdict.passed and not hidden:
+        asking.note_pass(exercise.name, answer)
     if verdict.status in ("failed", "crashed") and verdict.example is not None:
         _last_failed = failed_case(exercise, answer, verdict.example, cases)
     return verdict, True
@@ -334,6 +338,20 @@ def solution(exercise: Any = None) -> None:
         exercise: its name, or your answer; by default, the exercise that you checked last.
     """
     show_solution(_exercise_of(exercise, "solution"))
+
+
+def ask_me(exercise: Any = None, *letters: str, turn: int = 1) -> None:
+    """After your answer has passed, show two questions about your own code, or pick their options.
+
+    Args:
+        exercise: its name, or your answer; by default, the exercise that you checked last.
+        letters: your picks, such as ``"b", "?"``. ``"?"`` picks none. The first picks count.
+        turn: 2 for two other questions, as practice.
+
+    Raises:
+        CannotAnswer: if a question does not have the option that you picked.
+    """
+    asking.ask_me(_exercise_of(exercise, "ask_me").name, *letters, turn=turn)
 
 
 def progress(about: Any = None) -> None:

@@ -88,11 +88,14 @@ def install(exercises: Mapping[str, Exercise]) -> None:
     def replay(answer: object = None, *args: object, **kwargs: object) -> None:
         """Do nothing, as `debrief`."""
 
+    def ask_me(name: object = "", *letters: str, turn: int = 1) -> None:
+        """Do nothing, as `debrief`."""
+
     def solution(name: object = "") -> None:
         """Do nothing, as `debrief`."""
 
     vars(module)["check"] = Check()
-    quiet = (debrief, drill, predict, replay, solution)
+    quiet = (ask_me, debrief, drill, predict, replay, solution)
     for thing in (CheckFailed, failed, grade, hint, progress, *quiet):
         setattr(module, thing.__name__, thing)
     sys.modules[module.__name__] = module
