@@ -8,7 +8,7 @@ import re
 from nbformat.notebooknode import NotebookNode
 
 _CODE_ID = re.compile(r"code-([0-9a-f]{10})(-\d+)?")
-_CALL = re.compile(r"""(predict|hint|debrief|progress)\([\w\s."',?=]*\)\s*(#.*)?""")
+_CALL = re.compile(r"""(predict|hint|debrief|progress|ask_me)\([\w\s."',?=]*\)\s*(#.*)?""")
 """A call of the course, with a letter or a name that the student chose."""
 
 

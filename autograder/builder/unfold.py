@@ -85,7 +85,7 @@ def unfold(
         cells += made
         nodes += _nodes(made)
     for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs):
-        _import(nodes, name)
+        add_import(nodes, name)
     notebook.cells = nodes
     return Unfolded(replace(chapter, cells=tuple(cells)), notebook, tuple(asked), debriefs)
 
@@ -99,15 +99,16 @@ def _debrief_cell(cell: Cell) -> Cell:
     return replace(cell, header={"debrief": cell.value}, source=f'debrief("{cell.value}")')
 
 
-def _import(nodes: Sequence[NotebookNode], name: str) -> None:
-    """Add a name to the first import from `autograder`, if the chapter has one."""
+def add_import(nodes: Sequence[NotebookNode], name: str) -> NotebookNode | None:
+    """Add a name to the first import from `autograder`, and return its cell, if there is one."""
     for node in nodes:
         found = OWN_IMPORT.search(node.source) if node.cell_type == "code" else None
         if found:
             names = sorted({name, *re.split(r", *", found["names"])})
             line = f"from autograder import {', '.join(names)}"
             node.source = node.source[: found.start()] + line + node.source[found.end() :]
-            return
+            return node
+    return None
 
 
 def _predict_cell(cell: Cell, asked: Prediction, letter: str) -> Cell:

@@ -20,7 +20,7 @@ FOLDER = "exercises"
 """The folder in a workspace with the files, one folder per chapter."""
 
 WIDTH = 96
-_NOTEBOOK_FUNCTIONS = {"check", "debrief", "drill", "hint", "predict", "progress"}
+_NOTEBOOK_FUNCTIONS = {"ask_me", "check", "debrief", "drill", "hint", "predict", "progress"}
 _FOLD = re.compile(r"^</?details>\n+|</?summary>|\n*^</details>$", re.M)
 _ITEM = re.compile(r"(?:[*-]|\d+\.) +")
 

@@ -17,6 +17,7 @@ from autograder.builder.outputs import exercise_folders
 from autograder.builder.outputs.course_map import map_text
 from autograder.builder.outputs.lesson_data import lesson_text
 from autograder.builder.outputs.origin import with_origin
+from autograder.builder.outputs.own_questions import with_own_questions
 from autograder.builder.outputs.readme_tables import README, readme_text
 from autograder.builder.outputs.tracks_page import tracks_text
 from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
@@ -48,7 +49,7 @@ def generate(
         raise CourseRefused(refusals)
     for chapter in over(chosen):
         try:
-            notebook = build(chapter)
+            notebook = with_own_questions(build(chapter))
             title = notebook.cells[0]
             title.source = with_origin(title.source, chapter.name)
             files[COURSE / f"{chapter.stem}.ipynb"] = as_text(notebook)

@@ -7,18 +7,9 @@ from collections.abc import Callable
 
 from autograder.asking.choice import ASKED
 from autograder.asking.client import Client
+from autograder.builder.outputs.own_questions import NOT_ASKED
 from tests.checks.answer_cells import right_cells
 from tests.exercises import folders
-
-NOT_ASKED = {
-    "backbone_c4_c5": "its models are whole networks",
-    "compare_latency": "what its code holds are measured times",
-    "fresh_noise": "it draws random numbers",
-    "node_names": "an answer is one line",
-    "sign_flip": "an answer is one or two lines, without a graph",
-    "worst_node": "its models are too large",
-}
-"""Exercises that are not asked about, with the reason."""
 
 SHARE, MOST_NOT_ASKED = 0.9, 8
 
