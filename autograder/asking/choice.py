@@ -87,11 +87,11 @@ def _choose(
     subjects = _Lazy(_subjects(exercise, code, random.randrange(1 << 20), chosen))
     kinds = ["fight"] if exercise.kind == "witness" else _order(random)
     found: list[Question] = []
-    for more in (False, True):  # two kinds first; two questions of one kind if need be
+    for more in (False, True):  # easy ones, and two of one kind, only if need be
         for kind in kinds:
             if len(found) < ASKED and (more or kind not in {each.kind for each in found}):
                 marks = taken | {each.mark for each in found}
-                found += _first(kind, subjects, seed, marks, found, chosen)
+                found += _first(kind, subjects, seed, marks, found, chosen, easy=more)
     return found
 
 
@@ -174,14 +174,16 @@ def _other_answers(exercise: Exercise) -> tuple[Code, ...]:
 
 def _first(
     kind: str, subjects: _Lazy, seed: str, marks: set[str], found: list[Question],
-    chosen: Chosen,
+    chosen: Chosen, *, easy: bool,
 ) -> list[Question]:  # fmt: skip
-    """The first question of a kind that is made twice, and confirmed in two ways."""
+    """The first question of a kind whose key is the same a second time, and in the second way."""
     lines = {each.recipe.get("line") for each in found if each.kind == kind} - {None}
     for subject in subjects.first(_MODELS_FOR.get(kind, _MOST_MODELS)):
         made = KINDS[kind].questions(subject, Random(seed_number(f"{seed}|{kind}")))
         for _, question in zip(range(_TRIES), made, strict=False):
             if question.mark in marks or question.recipe.get("line") in lines:
+                continue
+            if question.recipe.get("easy") and not easy:
                 continue
             reason = confirm(subject, question)
             if not reason:

@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import fx, nn
 
+from autograder.asking.plain_value import plain_value
 from autograder.asking.usage import is_traced, use_text
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.global_state import preserve_global_state
@@ -24,6 +25,7 @@ NODES = range(3, 12)
 
 MOST_LINES = 26
 _LONGEST_CALL = 160
+_ADDRESS = " at 0x"
 _STEPS, _DRAWN = 5, 24
 
 
@@ -37,6 +39,7 @@ class SmallModel:
         call: the use of the answer, as code.
         said: a sentence about the model that its code does not tell; may be ``""``.
         rows: the rows of its graph: the opcode, the name, the target, the arguments.
+        is_given: whether the answer gets the model or its trace, and not a graph of another kind.
     """
 
     case: Case
@@ -44,6 +47,7 @@ class SmallModel:
     call: str
     said: str
     rows: tuple[tuple[str, ...], ...]
+    is_given: bool = True
 
     def trial(self) -> Trial:
         """New objects, made by the course."""
@@ -130,7 +134,12 @@ def _described(exercise: Exercise, case: Case) -> SmallModel | None:
         return None
     text = _text_of(case, trial).strip()
     call, where = use_text(exercise, trial)
-    if len(text.splitlines()) > MOST_LINES or len(call) > _LONGEST_CALL or "(...)" in call:
+    if (
+        len(text.splitlines()) > MOST_LINES
+        or len(call) > _LONGEST_CALL
+        or "(...)" in call
+        or _ADDRESS in call
+    ):
         return None
     if trial.model is None:
         return SmallModel(case, text, call, "", ()) if text or _is_literal(call) else None
@@ -138,7 +147,8 @@ def _described(exercise: Exercise, case: Case) -> SmallModel | None:
     pasted = pasted_model(text, case, trial)
     if len(rows) not in NODES or rows_of(pasted) != rows or _modes(pasted) != _modes(trial.model):
         return None
-    return SmallModel(case, text, call, _said(trial, where), rows)
+    given = any(isinstance(value, nn.Module) for value in trial.args)
+    return SmallModel(case, text, call, _said(trial, where), rows, given)
 
 
 def _text_of(case: Case, trial: Trial) -> str:
@@ -189,7 +199,9 @@ def rows_of(model: nn.Module) -> tuple[tuple[str, ...], ...]:
 
 
 def _target(target: Any) -> str:
-    return target if isinstance(target, str) else str(getattr(target, "__name__", type(target)))
+    if isinstance(target, str):
+        return target
+    return plain_value(target) or str(getattr(target, "__name__", type(target)))
 
 
 def _modes(model: nn.Module) -> dict[str, bool]:

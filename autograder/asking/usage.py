@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import fx
 from torch.fx.node import map_arg
 
+from autograder.asking.plain_value import plain_value
 from autograder.core.exercise import Exercise, Trial
 from autograder.judge.counterexample import call_text
 
@@ -90,15 +92,21 @@ def use_text(exercise: Exercise, trial: Trial) -> tuple[str, str]:
     form = _USES.get(exercise.kind, ("", _call))[0]
     if form:
         return form.format(exercise.name), ""
-    args = tuple(_Inputs() if _are_tensors(value) else value for value in trial.args)
+    args = tuple(map(_shown, trial.args))
     call, _, where = call_text(exercise, replace(trial, args=args)).partition(", where ")
     return call, where
 
 
-class _Inputs:
-    """Stands for an argument of tensors, whose numbers would hide the rest of the call."""
+def _shown(value: Any) -> Any:
+    """An argument, or a stand-in with the name that a question uses.
 
-    __name__ = "inputs"
+    The numbers of tensors would hide the rest of the call. A function needs its module's name:
+    `torch.add` and `operator.add` are two targets.
+    """
+    if _are_tensors(value):
+        return SimpleNamespace(__name__="inputs")
+    name = plain_value(value) if callable(value) else ""
+    return SimpleNamespace(__name__=name) if "." in name else value
 
 
 def _are_tensors(value: Any) -> bool:

@@ -6,7 +6,8 @@ A module has these functions:
   trivial.
 * ``first_way(subject, recipe)`` and ``second_way(subject, recipe)`` compute the right option from
   the recipe of a question again: by the watched run or the check, and by inserted calls or a plain
-  comparison. Both return the same kind of value, which the recipe has as ``"right"``.
+  comparison. Both return the same kind of value, which the recipe has as ``"right"``. A recipe with
+  ``"easy"`` is asked only if there is no other question.
 """
 
 from __future__ import annotations

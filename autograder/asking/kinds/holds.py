@@ -33,6 +33,8 @@ def questions(subject: Subject, random: Random) -> Iterator[Question]:
         if time == 1 and len(arrivals) > 1:
             continue  # mostly the first node of the graph
         value = arrivals[time - 1].values[name]
+        if not all(_is_known(subject, a.values[name]) for a in arrivals if name in a.nodes):
+            continue
         wrong = _others(subject, place, name, arrivals[time - 1], random)
         if len(wrong) < 2:
             continue
@@ -43,8 +45,14 @@ def questions(subject: Subject, random: Random) -> Iterator[Question]:
             f"You call `{subject.model.call}`. {place.shown} What does `{name}` hold when {when}?"
         )
         recipe = {"line": place.line, "name": name, "time": time, "right": value}
+        recipe["easy"] = _is_easy(subject, place, name, time)
         model = subject.model
         yield Question("holds", text, model.shown, model.graph, choices, at, recipe)
+
+
+def _is_known(subject: Subject, name: str) -> bool:
+    """Whether a reader can know a node: the model's own, or one that the code adds to its graph."""
+    return name in subject.model.opcodes or subject.model.is_given
 
 
 def _is_easy(subject: Subject, place: Place, name: str, time: int) -> bool:

@@ -33,7 +33,7 @@ def questions(subject: Subject, random: Random) -> Iterator[Question]:
         right = Choice(str(count), _why(subject, place.line, count))
         choices, at = arranged(right, wrong, random, ascending=True)
         text = f"You call `{subject.model.call}`. {place.shown} How often does it run?"
-        recipe = {"line": place.line, "right": count}
+        recipe = {"line": place.line, "right": count, "easy": count == nodes}
         model = subject.model
         yield Question("visits", text, model.shown, model.graph, choices, at, recipe)
 
