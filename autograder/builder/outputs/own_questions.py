@@ -19,7 +19,9 @@ _DEBRIEF = re.compile(r'debrief\("(\w+)"\)')
 NOT_ASKED = {
     "backbone_c4_c5": "its models are whole networks",
     "compare_latency": "what its code holds are measured times",
+    "count_matches": "a number comes out of one call of a matcher",
     "fresh_noise": "it draws random numbers",
+    "kept_bytes": "its models are whole training steps",
     "node_names": "an answer is one line",
     "sign_flip": "an answer is one or two lines, without a graph",
     "worst_node": "its models are too large",
