@@ -1364,4 +1364,4 @@ progress()
 #
 # The track *Core* ends here. Next, take a model of your own: print its breaks with `torch._dynamo.explain`,
 # and compile it with the backend that you wrote in this chapter.
-# The track *Compilers and backends* goes on with chapter 4 and the deep dive 11b. The whole course goes on with chapter 12, or with chapter 4 if you came by *Core*.
+# The track *Compilers and backends* goes on with chapter 4 and the deep dives 11b and 11c. The whole course goes on with chapter 12, or with chapter 4 if you came by *Core*.

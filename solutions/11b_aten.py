@@ -1,54 +1,44 @@
 # %% [markdown]
-# # 11b · Editing exported programs
+# # 11b · ATen graphs: views and the backward
 #
-# **After this part you can edit exported programs and ATen graphs, and keep all of their parts true.**
+# **After this part you can remove what does nothing from an ATen graph, and get the graph of a model's backward.**
 #
 # | | |
 # |---|---|
 # | **You need** | sections 11.4 to 11.6 of chapter 11 |
-# | **Time** | about 120 minutes, 70 of them for the exercises |
+# | **Time** | about 85 minutes, 50 of them for the exercises |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
-# 1. name the four places of an exported program that describe its outputs;
-# 2. change the outputs of a program, and keep its signature and its structure true;
-# 3. say what a copy of a program shares with it;
-# 4. save and load a program that you have changed;
-# 5. remove views that do nothing, by the shapes in `meta["val"]`;
-# 6. compare symbolic sizes, and add no guard;
-# 7. get the backward graph of a model, and leave the model as it was.
+# 1. remove views that do nothing, by the shapes in `meta["val"]`;
+# 2. compare symbolic sizes, and add no guard;
+# 3. get the backward graph of a model, and leave the model as it was.
 
 # %% [markdown]
 # ## A story
 #
-# The mobile team of chapter 11 has its program: a file that `torch.export` made. Then more questions come.
+# The mobile team of chapter 11 has its program: a file that `torch.export` made. Then a question comes.
 #
-# *We also need the value before the last layer, to compare images with each other. Can the program return it, too?*
-# Nobody has the model's source code here. There is only the file.
-#
-# *And our runtime copies the tensor at each view, even where the shape stays the same. Can these nodes go?*
+# *Our runtime copies the tensor at each view, even where the shape stays the same. Can these nodes go?*
 #
 # And the training team asks: *which operators does training need, besides those of the forward?*
 #
-# In chapter 3 you would have changed the output node, and that was all. A program has more parts that must agree.
+# Both questions are about graphs of ATen operators.
 
 # %%
 import copy
-import io
 import operator
 from collections import Counter
 from typing import Any
 
 import torch
-import torch.utils._pytree as pytree
 from functorch.compile import make_boxed_func
 from torch import fx, nn
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.source import ConstantSource
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.export import Dim, ExportedProgram, export
-from torch.export.graph_signature import OutputKind, OutputSpec, TensorArgument
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.export import export
 from torch.fx.experimental.symbolic_shapes import (
     DimDynamic,
     ShapeEnv,
@@ -64,372 +54,57 @@ aten = torch.ops.aten
 # %% [markdown]
 # ## Two questions on earlier chapters
 #
-# **Predict the graph.** How does the graph of an exported program get the weight of a linear layer?
+# **Predict the result.** What is `meta["val"]` of a node of an exported program?
 #
-# <details><summary>By a <code>get_attr</code> node</summary>
+# <details><summary>The value that the node had in the export</summary>
 #
-# No. A trace of <code>symbolic_trace</code> has such nodes, for parameters that <code>forward</code> itself reads.
+# No. An export computes no numbers.
 # </details>
-# <details><summary>As a constant in the generated code</summary>
+# <details><summary>A tensor with a shape and a dtype, and without numbers</summary>
 #
-# No. Python code cannot spell a tensor.
+# Right. It is a fake tensor (section 11.6). Its shape may have symbols.
 # </details>
-# <details><summary>By a placeholder of its own</summary>
+# <details><summary>The shape, as a tuple</summary>
 #
-# Right. Parameters and buffers are inputs of the graph (section 11.4).
+# No. The shape is one of its attributes.
 # </details>
 
 # %% proof=true
-linear_program = export(nn.Linear(3, 2), (torch.ones(1, 3),))
-assert [n.op for n in linear_program.graph.nodes].count("placeholder") == 3  # weight, bias, input
-signature = linear_program.graph_signature
-assert signature.inputs_to_parameters == {"p_weight": "weight", "p_bias": "bias"}
-assert not linear_program.graph.find_nodes(op="get_attr")
+tanh_program = export(nn.Tanh(), (torch.ones(2, 3),))
+(tanh_node,) = tanh_program.graph.find_nodes(op="call_function", target=aten.tanh.default)
+assert isinstance(tanh_node.meta["val"], FakeTensor) and tanh_node.meta["val"].shape == (2, 3)
 
 # %% [markdown]
-# **Predict the graph.** `forward` says `self.count.add_(1)` for a buffer `count`. The model is exported, and `run_decompositions()` is called. Where does the new count go?
+# **Predict the result.** After `relu.replace_all_uses_with(x)` and `recompile()`, what does the generated code do?
 #
-# <details><summary>Into the buffer: a node <code>add_</code> writes it.</summary>
+# <details><summary>It does not compute the ReLU any more.</summary>
 #
-# No. After <code>run_decompositions()</code> no node writes into an input.
+# No. The node is still in the graph, and the code has a line for each node.
 # </details>
-# <details><summary>It is an output of the graph.</summary>
+# <details><summary>It computes the ReLU, and nothing reads the result.</summary>
 #
-# Right. The signature calls this output a mutation of the buffer, and <code>program.module()</code> copies the value back. If you change the outputs, do not lose it.
+# Right. So erase the node (section 3.5).
 # </details>
-# <details><summary>It is lost: a program has no state.</summary>
+# <details><summary>It raises an error: the node has no reader.</summary>
 #
-# No. <code>program.module()</code> counts as the model does.
+# No. A node without readers is valid.
 # </details>
-
 
 # %% proof=true
-class Counts(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("count", torch.zeros(()))
-
-    def forward(self, x):
-        self.count.add_(1)
-        return x * 2
-
-
-count_program = export(Counts(), (torch.ones(2),)).run_decompositions()
-count_line, _ = count_program.graph_signature.output_specs
-assert count_line.kind == OutputKind.BUFFER_MUTATION and count_line.target == "count"
-assert not any("add_." in str(node.target) for node in count_program.graph.nodes)
-counting = count_program.module()
-counting(torch.ones(2))
-assert counting.count == 1
+relu_gm = export(nn.ReLU(), (torch.ones(2),)).graph_module
+(relu_node,) = relu_gm.graph.find_nodes(op="call_function", target=aten.relu.default)
+relu_node.replace_all_uses_with(relu_node.args[0])
+relu_gm.recompile()
+assert "relu" in relu_gm.code and not relu_node.users
 
 # %% [markdown]
-# This is a small program of the kind that the mobile team has:
-
+# The cells below use this input:
 
 # %%
-class Classifier(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(6, 4)
-        self.head = nn.Linear(4, 3)
-
-    def forward(self, x):
-        features = torch.relu(self.body(x))
-        return {"scores": self.head(features), "size": features.norm()}
-
-
 x = torch.randn(2, 6)
-ep = export(Classifier().eval(), (x,))
-draw(ep.graph_module)
 
 # %% [markdown]
-# ## 11b.1 Four places that describe outputs
-#
-# The model returns a dictionary. Where is it in the program?
-#
-# **1. The graph** returns one flat tuple:
-
-# %%
-output = ep.graph.output_node()
-print(output.args)
-
-# %% proof=true
-assert isinstance(output.args[0], tuple) and len(output.args[0]) == 2
-
-# %% [markdown]
-# **2. The signature** has one line for each of these values, in the same order. An `OutputSpec` says what the value is for (`kind`) and which node it comes from (`arg.name`):
-
-# %%
-for spec in ep.graph_signature.output_specs:
-    print(spec)
-names = [spec.arg.name for spec in ep.graph_signature.output_specs]
-
-# %% proof=true
-assert names == [node.name for node in output.args[0]]
-
-# %% [markdown]
-# **3. The structure** is in the first entry of `module_call_graph`, as a `TreeSpec` of `torch.utils._pytree`.
-# A TreeSpec says how flat values become dictionaries, lists and tuples; a leaf `*` is the place of a value:
-
-# %%
-structure = ep.module_call_graph[0].signature.out_spec
-print(structure)
-
-# %% proof=true
-assert pytree.tree_unflatten([1, 2], structure) == {"scores": 1, "size": 2}
-assert pytree.tree_structure({"scores": 0, "size": 0}) == structure
-
-# %% [markdown]
-# `tree_structure` makes a TreeSpec from an example. You can also combine structures:
-
-# %%
-leaf = pytree.tree_structure(0)
-both = pytree.TreeSpec(list, None, [structure, leaf])
-pytree.tree_unflatten([1, 2, 3], both)
-
-# %% proof=true
-assert pytree.tree_unflatten([1, 2, 3], both) == [{"scores": 1, "size": 2}, 3]
-
-# %% [markdown]
-# **4. The code** of the graph module, as in chapter 3: after an edit, call `recompile()`.
-#
-# `ep.module()` combines the first three. It makes a module, with code of its own, that takes your arguments, runs the graph, matches each output with its line of the signature, and gives the results their structure.
-#
-# ### A worked example: swap two results
-#
-# This function makes a program that returns `(second, first)` instead of `(first, second)`. Three places change. The structure stays: a tuple of two.
-
-
-# %%
-class Pair(nn.Module):
-    def forward(self, x):
-        return torch.sin(x), torch.cos(x)
-
-
-def swapped(ep: ExportedProgram) -> ExportedProgram:
-    """The program with its two results in the other order."""
-    new = copy.deepcopy(ep)
-    output = new.graph.output_node()
-    output.args = (output.args[0][::-1],)
-    new.graph_signature.output_specs.reverse()
-    new.graph_module.recompile()
-    return new
-
-
-pair = export(Pair(), (x,))
-first, second = swapped(pair).module()(x)
-print("swapped:", torch.equal(first, x.cos()), torch.equal(second, x.sin()))
-
-# %% proof=true
-assert torch.equal(first, x.cos()) and torch.equal(second, x.sin())
-assert torch.equal(pair.module()(x)[0], x.sin())  # the old program is as before
-
-# %% [markdown]
-# The next function appends a value to the output node, and changes nothing else:
-
-
-# %%
-def with_value(ep: ExportedProgram, name: str) -> ExportedProgram:
-    """Appends a value to the output node, and forgets the other places."""
-    new = copy.deepcopy(ep)
-    output = new.graph.output_node()
-    (node,) = (node for node in new.graph.nodes if node.name == name)
-    output.args = ((*output.args[0], node),)
-    new.graph_module.recompile()
-    return new
-
-
-# %% [markdown]
-# **Predict the result.** When is the mistake noticed?
-#
-# <details><summary>At once: the signature checks each change of the graph.</summary>
-#
-# No. Graph and signature are two objects, and each can be changed alone.
-# </details>
-# <details><summary>When <code>module()</code> is called.</summary>
-#
-# Right. There the parts come together, and they do not fit. Saving the program raises, too; printing it does not.
-# </details>
-# <details><summary>Never: the extra value is ignored.</summary>
-#
-# No. Each output needs a line in the signature.
-# </details>
-
-# %% proof=true
-appended = with_value(export(Pair(), (torch.ones(2),)), "sin")
-with fails(AssertionError):
-    appended.module()
-
-# %% [markdown]
-# With a line in the signature, and the old structure, there is another error:
-
-# %%
-broken = with_value(pair, "sin")
-spec = OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(name="sin"), target=None)
-broken.graph_signature.output_specs.append(spec)
-with fails(ValueError):
-    broken.module()(x)
-
-# %% [markdown]
-# ### What a copy shares
-#
-# A function that returns a *new* program must not change the old one. How deep is a copy?
-
-# %%
-shallow, deep = copy.copy(ep), copy.deepcopy(ep)
-for attribute in ("graph_module", "graph_signature", "state_dict"):
-    mine = getattr(ep, attribute)
-    print(attribute, getattr(shallow, attribute) is mine, getattr(deep, attribute) is mine)
-
-# %% proof=true
-assert shallow.graph_module is ep.graph_module
-assert shallow.graph_signature is ep.graph_signature
-assert deep.graph_module is not ep.graph_module
-assert deep.module_call_graph[0].signature is not ep.module_call_graph[0].signature
-assert deep.state_dict["head.weight"] is not ep.state_dict["head.weight"]
-values = [list(program.graph.nodes)[0].meta["val"] for program in (deep, ep)]
-assert values[0] is values[1]
-
-# %% [markdown]
-# `copy.deepcopy` copies all tensors. Only the values in `meta` are shared, such as `meta["val"]`. For a large model you may want to share the weights, too.
-# The constructor `ExportedProgram(root, graph, graph_signature, state_dict, …)` makes a program from parts, and takes the same tensors.
-
-# %%
-names = ("graph_signature", "state_dict", "range_constraints", "module_call_graph")
-parts = {name: getattr(ep, name) for name in names}
-again = ExportedProgram(
-    copy.deepcopy(ep.graph_module),
-    copy.deepcopy(ep.graph),
-    **parts,
-    constants=ep.constants,
-    verifiers=ep.verifiers,
-)
-print("shares the weights:", again.state_dict["head.weight"] is ep.state_dict["head.weight"])
-torch.testing.assert_close(again.module()(x), ep.module()(x))
-
-# %% proof=true
-assert again.state_dict["head.weight"] is ep.state_dict["head.weight"]
-
-# %% [markdown]
-# **Predict the result.** A program comes from `run_decompositions`, in training mode with a BatchNorm. Which outputs of its graph come first?
-#
-# <details><summary>The results that the user gets.</summary>
-#
-# No. They come last.
-# </details>
-# <details><summary>The new values of the buffers.</summary>
-#
-# Right: section 11.5 showed three lines <code>BUFFER_MUTATION</code> before the <code>USER_OUTPUT</code>.
-# </details>
-# <details><summary>They are sorted by name.</summary>
-#
-# No. The order is fixed: mutated values, then results.
-# </details>
-
-# %% proof=true
-normalizing = nn.Sequential(nn.BatchNorm1d(6), nn.Sigmoid()).train()
-norm_program = export(normalizing, (torch.ones(2, 6),)).run_decompositions({})
-norm_kinds = [spec.kind for spec in norm_program.graph_signature.output_specs]
-assert norm_kinds == [OutputKind.BUFFER_MUTATION] * 3 + [OutputKind.USER_OUTPUT]
-
-# %% [markdown]
-# **Drill 11b.1a.** `nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 4), nn.BatchNorm1d(4))` is exported in training mode, and `run_decompositions({})` follows.
-# You append one more result. Which index does it have in the flat tuple of outputs?
-
-# %% drill=true
-index = 2 * 3 + 1
-drill("11b.1a", index)
-# Mistake: The values of the buffers are outputs, too.
-# index = 1
-
-# %% proof=true
-two_norms = nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 4), nn.BatchNorm1d(4)).train()
-two_norms_program = export(two_norms, (x,)).run_decompositions({})
-assert len(two_norms_program.graph.output_node().args[0]) == 7
-
-# %% [markdown]
-# A pass of your own must do the same as `add_output` below: ExecuTorch's users ask how to update the signature after a pass
-# ([executorch#4013](https://github.com/pytorch/executorch/issues/4013)).
-
-# %% [markdown] card="add_output"
-# **Given** an `ExportedProgram` and the name of a call node.
-#
-# **Return** a new program in which the value of that node is one more output.
-#
-# * `new.module()(*args)` returns `(old result, value)`. The old result has its old structure.
-# * `new.graph_signature` has one more line, the last: a `USER_OUTPUT` with the name of the node. Nothing else in it changes.
-# * All nodes but the output are as before, and the graph module is recompiled.
-# * Raise a `ValueError` if no call node has that name: it is unknown, or that of a placeholder, a `get_attr` or the output.
-#
-# **Do not** change `ep`.
-#
-# **Fine print**
-#
-# * `torch.export.save` and `load` work on the new program, and sizes that could change still can.
-# * The new program may share the tensors of `ep`.
-# * A value that is an output already is given a second time.
-# * Programs before and after `run_decompositions` are tried.
-# * Values that are changed in place later, and values that are not tensors, are never tested.
-
-
-# %%
-class Scores(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(4, 3)
-
-    def forward(self, x):
-        return {"scores": self.head(torch.relu(x))}
-
-
-class WithFeatures(Scores):
-    """What add_output(ep, "relu") does, as if it were in the source."""
-
-    def forward(self, x):
-        features = torch.relu(x)
-        return {"scores": self.head(features)}, features
-
-
-example = (torch.ones(2, 4),)
-draw.diff(export(Scores(), example).graph_module, export(WithFeatures(), example).graph_module)
-
-
-# %% solve="add_output"
-def add_output(ep: ExportedProgram, name: str) -> ExportedProgram:
-    """A new program in which the value of a call node is one more output, the last.
-
-    Args:
-        ep: the program; it is not changed.
-        name: the name of a call node.
-
-    Raises:
-        ValueError: no call node has that name.
-    """
-    ### BEGIN SOLUTION
-    new = copy.deepcopy(ep)
-    calls = {node.name: node for node in new.graph.nodes if node.op.startswith("call_")}
-    if name not in calls:
-        raise ValueError(f"There is no call node {name!r} in the program.")
-    output = new.graph.output_node()
-    output.args = ((*output.args[0], calls[name]),)
-    spec = OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(name=name), target=None)
-    new.graph_signature.output_specs.append(spec)
-    signature = new.module_call_graph[0].signature
-    leaf = pytree.tree_structure(0)
-    signature.out_spec = pytree.TreeSpec(tuple, None, [signature.out_spec, leaf])
-    new.graph_module.recompile()
-    return new
-    ### END SOLUTION
-
-
-# %% check="add_output"
-check(add_output)
-
-# %% hint="add_output"
-hint("add_output")
-
-# %% [markdown]
-# ## 11b.2 Views that do nothing
+# ## 11b.1 Views that do nothing
 #
 # A view gives the same numbers in another shape. Exported programs contain many, and some do nothing: they do not change the shape.
 # The node's own arguments do not show that. The shapes in `meta["val"]` do, of the node and of its input:
@@ -484,11 +159,11 @@ class Four(nn.Module):
 print(export(Four(), (torch.randn(2, 6),)).graph)
 
 # %% [markdown]
-# **Drill 11b.2a.** The input has the shape `(2, 6)`. Which of the four views do nothing? Write a list of names, in the order of the graph.
+# **Drill 11b.1a.** The input has the shape `(2, 6)`. Which of the four views do nothing? Write a list of names, in the order of the graph.
 
 # %% drill=true
 nothing = ["expand", "view"]
-drill("11b.2a", nothing)
+drill("11b.1a", nothing)
 # Mistake: One of these leaves out a row.
 # nothing = ["expand", "slice_1", "view"]
 
@@ -717,7 +392,7 @@ check(remove_noop_views)
 hint("remove_noop_views")
 
 # %% [markdown]
-# ## 11b.3 The backward is a graph
+# ## 11b.2 The backward is a graph
 #
 # AOTAutograd is between Dynamo and most backends. It takes what Dynamo captured, makes two graphs of it, forward and backward, and passes each to a compiler.
 # With `aot_autograd` these compilers are yours. `make_boxed_func` is a formality: AOTAutograd calls compiled code with one list.
@@ -854,11 +529,11 @@ assert small[0].weight.grad is not None
 #
 # Look at the `aten.mm.default` above. In a backward, a linear layer needs one for the gradient of its weight, and another one for the gradient of its input, if something needs that.
 #
-# **Drill 11b.3a.** How many `aten.mm.default` does the backward graph of `nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2))` contain? The input needs no gradient. Write the number.
+# **Drill 11b.2a.** How many `aten.mm.default` does the backward graph of `nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2))` contain? The input needs no gradient. Write the number.
 
 # %% drill=true
 products = 3
-drill("11b.3a", products)
+drill("11b.2a", products)
 # Mistake: The first layer reads the input of the model, which needs no gradient.
 # products = 4
 
@@ -900,23 +575,9 @@ with fails(RuntimeError):
     frozen_result.sum().backward()
 
 # %% [markdown]
-# ## 11b.4 The end of the story
+# ## 11b.3 The end of the story
 #
-# **The mobile team** gets the value before the last layer. Save the new program, and load it:
-
-# %% uses="add_output"
-program = export(Classifier().eval(), (x,), dynamic_shapes={"x": {0: Dim("batch", min=2)}})
-file = io.BytesIO()
-torch.export.save(add_output(program, "relu"), file)
-file.seek(0)
-old, features = torch.export.load(file).module()(torch.randn(5, 6))
-print(list(old), tuple(features.shape))
-
-# %% proof=true
-assert set(old) == {"scores", "size"} and features.shape == (5, 4)
-
-# %% [markdown]
-# And the views of the graph in section 11b.2?
+# **The mobile team** gets its graph without the views of section 11b.1:
 
 # %% uses="remove_noop_views"
 fewer = remove_noop_views(views)
@@ -942,42 +603,6 @@ assert (forward, backward) == expected
 #
 # Here you see them fail. (2 minutes)
 #
-# ### The value is last, and its line first
-#
-# Each output of the graph is matched with the line of the signature at the same place. Here all lines are shifted by one:
-
-# %%
-wrong = export(nn.Sequential(nn.BatchNorm1d(6), nn.Sigmoid()).train(), (x,)).run_decompositions({})
-output = wrong.graph.output_node()
-(sigmoid,) = (node for node in wrong.graph.nodes if node.name == "sigmoid")
-output.args = ((*output.args[0], sigmoid),)
-wrong.graph_signature.output_specs.insert(
-    0, OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(name="sigmoid"), target=None)
-)
-old_spec = wrong.module_call_graph[0].signature
-old_spec.out_spec = pytree.TreeSpec(tuple, None, [old_spec.out_spec, pytree.tree_structure(0)])
-wrong.graph_module.recompile()
-with fails(RuntimeError):
-    wrong.module()(x)  # a result of shape (2, 6) is written into the counter
-
-# %% [markdown]
-# **Right:** after all others, in the graph and in the signature.
-#
-# ### `assert` instead of `raise ValueError`
-#
-# An `AssertionError` says that the program is wrong, not the argument. And with the option `-O`, Python skips all `assert` lines.
-
-# %%
-with fails(AssertionError):
-    assert "gelu" in {node.name for node in ep.graph.nodes}
-
-# %% proof=true
-skipped = compile("assert False", "a cell", "exec", optimize=1)  # as with -O
-assert exec(skipped) is None
-
-# %% [markdown]
-# **Right:** `raise ValueError(...)`, with a text that names the node.
-#
 # ### Dead code is removed with everything else
 #
 # `eliminate_dead_code()` knows nothing of your four kinds. Here it removes another operator:
@@ -999,26 +624,18 @@ assert len(gm.nodes) == 2
 # %% [markdown]
 # ## Recap
 #
-# 1. Graph, signature, structure and code describe a program's outputs. An edit must reach all four.
-# 2. The graph's output is one flat tuple: mutated values first, then results.
-# 3. `copy.copy` of a program shares its parts. `copy.deepcopy` shares only the values in `meta`.
-# 4. The shapes show whether a view does nothing, and its arguments do not. Replace a reshape by a reshape.
-# 5. AOTAutograd makes two graphs; with fixed sizes, the second is compiled at the first `.backward()`, which leaves gradients.
-# 6. `if a == b` on symbolic sizes asks the example and adds a guard; `statically_known_true` does not.
+# 1. The shapes show whether a view does nothing, and its arguments do not. Replace a reshape by a reshape.
+# 2. AOTAutograd makes two graphs; with fixed sizes, the second is compiled at the first `.backward()`, which leaves gradients.
+# 3. `if a == b` on symbolic sizes asks the example and adds a guard; `statically_known_true` does not.
 #
 # ## Cheat sheet
 #
 # | call | what it does |
 # |---|---|
-# | `ep.graph.output_node().args[0]` | the flat outputs |
-# | `ep.graph_signature.output_specs` | one line for each of them |
-# | `ep.module_call_graph[0].signature.out_spec` | their structure |
-# | `pytree.tree_structure(example)` | a TreeSpec |
 # | `node.meta["val"].shape` | sizes, numbers or symbols |
 # | `statically_known_true(a == b)` | whether that holds for all sizes, without a guard |
 # | `node.replace_input_with(old, new)` | changes what one node reads |
 # | `aot_autograd(fw_compiler=…, bw_compiler=…)` | a backend of two compilers |
-# | `torch.export.save(ep, file)`, `torch.export.load(file)` | a program as a file |
 #
 # See how far you are:
 
@@ -1030,8 +647,9 @@ progress()
 #
 # | topic | where |
 # |---|---|
+# | programs: outputs and state that change | the deep dive 11c |
 # | passes with an honest result, and `meta` that stays true | chapter 12 |
 # | cutting a program for a device | chapter 13b |
 #
 # In PyTorch's documentation: [torch.export](https://docs.pytorch.org/docs/stable/export.html).
-# (`torch.utils._pytree` begins with an underscore: its names are not promised to stay.)
+# (`torch._dynamo` begins with an underscore: its names are not promised to stay.)

@@ -519,7 +519,7 @@ assert contradicts == ["relu", "tanh"]
 #
 # ### Sizes that are symbols
 #
-# A graph may be for many sizes, and then a size is a `SymInt` (sections 11.6 and 11b.2). Two rules follow. Compare sizes with `statically_known_true`, which says `True` only for what is known. And add no guard.
+# A graph may be for many sizes, and then a size is a `SymInt` (sections 11.6 and 11b.1). Two rules follow. Compare sizes with `statically_known_true`, which says `True` only for what is known. And add no guard.
 #
 # Not only `==` adds guards. An operator that you run may compare sizes by itself:
 

@@ -85,6 +85,7 @@ from autograder.rules.conv_bn import (
 )
 from autograder.rules.duels import duel_key
 from autograder.rules.effects import has_effect, modules_by_path, needed
+from autograder.rules.graph_reports import incomplete, unsound
 from autograder.rules.passes import (
     GRAPH_MODULE,
     PASS,
@@ -136,6 +137,8 @@ __all__ = [
     "OPERATOR_ADD", "TORCH_ADD", "TORCH_RELU", "additions_replaced", "calls", "keyword",
     "CONV_BN_CLASSES", "CONV_CLASSES", "NORM_CLASSES", "kind_of_class", "kinds_of_calls",
     "has_effect", "modules_by_path", "needed",
+    # rules for reports about graphs of ATen operators
+    "incomplete", "unsound",
     # rules for rewritten places, and for removed modules
     "Place", "class_of", "places_rewritten", "DROPOUT_FUNCTIONS", "DROPOUT_MODULES",
     "RELU_MODULE", "leaves_as_they_are", "no_dropout_left", "no_relu_left", "no_unused_modules",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autograder.core.execution import seed_all
 from autograder.core.exercise import Trial
-from autograder.core.fake_values import memory_numbers, mode_of
+from autograder.core.fake_values import memory_numbers, mode_of, val_text
 from autograder.core.global_state import RandomState
 from autograder.core.limits import bounded_output
 from autograder.core.storage import recorded
@@ -50,8 +50,8 @@ __all__ = [
     "seed_all", "RandomState", "bounded_output",
     # a record of the changes that an answer makes
     "recorded",
-    # which values of a graph share memory, and the mode of its fake ones
-    "memory_numbers", "mode_of",
+    # which values of a graph share memory, the mode of its fake ones, and their texts
+    "memory_numbers", "mode_of", "val_text",
     # programs of `torch.export`, without an import of it
     "is_exported",
     # private names of PyTorch

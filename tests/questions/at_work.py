@@ -135,7 +135,7 @@ def a_reshape_with_a_traced_size() -> None:
     assert free.module()(torch.rand(5, 4)).shape == (10, 2)
 
 
-@question(73, "executorch#4013", "11b_aten: Four places that describe outputs")
+@question(73, "executorch#4013", "11c_programs: Four places that describe outputs")
 def the_signature_after_a_pass() -> None:
     """What must I update when a pass replaces a node that is an output?"""
 

@@ -27,7 +27,7 @@ from autograder.authoring.models import (
     pytree,
     tensor_of,
 )
-from autograder.exercises.ch11b_aten.models import SameTrial
+from autograder.models.graph_reports import SameTrial
 
 aten = torch.ops.aten
 MARK = {"phase": "backward"}

@@ -186,7 +186,7 @@ def test_the_changelog_counts_what_there_is() -> None:
     exercises = [path.parts[-3] for path in ROOT.glob("autograder/exercises/ch*/*/cases.py")]
     main = sum(bool(re.match(r"ch\d\d_", chapter)) for chapter in exercises)
     assert f"Sixteen chapters with {main} exercises" in text
-    assert f"Fifteen deep dives with\n  {len(exercises) - main} more" in text
+    assert f"Sixteen deep dives with\n  {len(exercises) - main} more" in text
     page = (ROOT / "docs" / "engineers" / "bugs_of_today.md").read_text(encoding="utf-8")
     (bugs,) = re.findall(r"with (\d+) bugs of PyTorch", text)
     assert f"This page lists {bugs} bugs of PyTorch" in page

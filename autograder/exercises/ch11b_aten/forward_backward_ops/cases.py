@@ -1,4 +1,4 @@
-"""Exercise 11b.3: the operators of the forward and the backward graph."""
+"""Exercise 11b.2: the operators of the forward and the backward graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.exercises.ch11b_aten.forward_backward_ops import models
 X = T(2, 3)
 
 HINTS = (
-    "**Where to look.** Section 11b.3 shows a backend made of two compilers. When is the second "
+    "**Where to look.** Section 11b.2 shows a backend made of two compilers. When is the second "
     "one called? Which object may you run, so that the caller's model stays as it is?",
     "**What to use.** `aot_autograd(fw_compiler=…, bw_compiler=…)` from "
     "`torch._dynamo.backends.common` is a backend. A compiler gets a graph module, and returns "
@@ -47,7 +47,7 @@ def case(
 
 
 EXERCISE = Exercise(
-    number=3,
+    number=2,
     title="Forward and backward, counted",
     stars=3,
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 11b.2: remove views that do nothing."""
+"""Exercise 11b.1: remove views that do nothing."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    number=2,
+    number=1,
     title="Views that do nothing",
     stars=3,
     minutes=30,

@@ -13,13 +13,13 @@ from autograder.authoring.key import (
     Stage,
     caller_untouched,
     difference,
+    incomplete,
     kind_of,
     model_itself,
     rule,
     show,
+    unsound,
 )
-from autograder.exercises.ch11b_aten.models import row_of
-from autograder.exercises.ch11b_aten.recorded import incomplete, unsound
 from autograder.exercises.ch11b_aten.remove_noop_views.views import (
     VIEW,
     Row,
@@ -29,6 +29,7 @@ from autograder.exercises.ch11b_aten.remove_noop_views.views import (
     readers,
     rows_of,
 )
+from autograder.models.graph_reports import row_of
 
 
 def _said(evidence: Evidence, i: int = 0) -> dict[str, Encoded]:

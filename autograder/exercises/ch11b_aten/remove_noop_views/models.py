@@ -17,14 +17,14 @@ import torch
 from torch import fx, nn
 
 from autograder.authoring.models import T, Trial, arguments, fresh
-from autograder.exercises.ch11b_aten.models import (
+from autograder.models.aten_graphs import aten_graph, known_of
+from autograder.models.graph_reports import (
     SameTrial,
     attempt,
     is_recompiled,
     lint_text,
     row_of,
 )
-from autograder.models.aten_graphs import aten_graph, known_of
 
 aten = torch.ops.aten
 END = sys.maxsize

@@ -19,24 +19,19 @@ from autograder.authoring.key import (
     Stage,
     Trial,
     caller_untouched,
-    difference,
     kind_of,
     rule,
     runs_of,
     show,
+    unsound,
 )
-from autograder.exercises.ch11b_aten.add_output.models import facts_of
-from autograder.exercises.ch11b_aten.recorded import incomplete, unsound
-
-
-def table(data: Encoded) -> dict[str, Encoded]:
-    """A dictionary of plain data with strings as keys."""
-    return {show(key).strip("'"): value for key, value in data["dict"]}
-
-
-def _said(evidence: Evidence, i: int = 0) -> dict[str, Encoded]:
-    record = evidence.outcome.runs[i]["forward"]
-    return table(record["value"]) if "value" in record else {}
+from autograder.exercises.ch11c_programs.models import facts_of
+from autograder.exercises.ch11c_programs.reports import (
+    returns_program,
+    said_in,
+    table,
+    the_same,
+)
 
 
 def _wanted(evidence: Evidence) -> dict[str, Encoded]:
@@ -44,33 +39,10 @@ def _wanted(evidence: Evidence) -> dict[str, Encoded]:
     return table(Encoder().encode(facts_of(evidence.trial.args[0].program)))
 
 
-@rule("returns a program", Stage.KIND)
-def returns_program(evidence: Evidence) -> Iterable[Finding]:
-    """The result must be an `ExportedProgram`."""
-    said = _said(evidence)
-    if "outputs" in said and isinstance(said["kind"], dict) and all(said["kind"].values()):
-        yield from incomplete(
-            evidence, [_said(evidence, i) for i in range(len(evidence.outcome.runs))]
-        )
-        return
-    kind = said.get("kind", {"opaque": "object"})
-    name = next(iter(kind.values()), "object") if isinstance(kind, dict) else "object"
-    name = str(name).rpartition(".")[2]
-    nothing = name == "NoneType"
-    yield evidence.finding(
-        "returned-none" if nothing else "wrong-kind",
-        f"{evidence.you} returned {'`None`' if nothing else f'a `{name}`'}, "
-        "not an `ExportedProgram`.",
-        "Does every path through your function end with `return`?"
-        if nothing
-        else "A graph module or a module is only a part of a program. Who holds its signature?",
-    )
-
-
 @rule("signature", Stage.FORM)
 def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
     """The signature must have one more user output, at the end, and no other change."""
-    said, known = _said(evidence), _wanted(evidence)
+    said, known = said_in(evidence), _wanted(evidence)
     name = evidence.trial.args[0].name
     got, old = said["outputs"]["list"], known["outputs"]["list"]
     want = [*old, f"USER_OUTPUT TensorArgument({name!r}) target=None"]
@@ -93,7 +65,7 @@ def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
 @rule("nodes as before", Stage.STRUCTURE)
 def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
     """All nodes except the output must be unchanged, in the same order."""
-    got = _said(evidence)["rows"]["list"][:-1]
+    got = said_in(evidence)["rows"]["list"][:-1]
     want = _wanted(evidence)["rows"]["list"][:-1]
     if got == want:
         return
@@ -119,7 +91,7 @@ def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
 @rule("output node", Stage.STRUCTURE)
 def output_reads_it(evidence: Evidence) -> Iterable[Finding]:
     """The output node must read its old values, then the new one."""
-    last = [rows["rows"]["list"][-1]["tuple"] for rows in (_said(evidence), _wanted(evidence))]
+    last = [rows["rows"]["list"][-1]["tuple"] for rows in (said_in(evidence), _wanted(evidence))]
     got, want = (_items(row[3]) for row in last)
     want = [*want, {"node": evidence.trial.args[0].name}]
     rest = [[*row[:3], *row[4:]] for row in last]
@@ -148,13 +120,13 @@ def _names(items: list[Encoded]) -> str:
 @rule("recompiled", Stage.STRUCTURE)
 def is_recompiled(evidence: Evidence) -> Iterable[Finding]:
     """The graph module must be recompiled, and `lint` must accept the graph."""
-    yield from unsound(evidence, _said(evidence))
+    yield from unsound(evidence, said_in(evidence))
 
 
 @rule("state and sizes", Stage.STRUCTURE)
 def state_and_sizes(evidence: Evidence) -> Iterable[Finding]:
     """Parameters, buffers and constants must be kept, and dynamic sizes must stay dynamic."""
-    said, known = _said(evidence), _wanted(evidence)
+    said, known = said_in(evidence), _wanted(evidence)
     if said["ranges"] != known["ranges"]:
         yield evidence.finding(
             "lost-sizes",
@@ -170,50 +142,19 @@ def state_and_sizes(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-_WHERE = {
-    "result": "calling `new.module()`",
-    "loaded": "calling the module of the program that was saved and loaded",
-}
-
-
 @rule("same result, and the value", Stage.RESULT)
 def result_and_value(evidence: Evidence) -> Iterable[Finding]:
     """The new program must return the old result and the value, also after saving and loading."""
-    for i, want in enumerate(evidence.reference.runs):
-        record = evidence.outcome.runs[i]["forward"]
-        said = _said(evidence, i)
-        tables = evidence.outcome.tensors, evidence.reference.tensors
-        on = evidence.inputs_text(i)
-        for key in ("result", "loaded") if evidence.trial.args[0].saved else ("result",):
-            how, value = said[key]["tuple"]
-            if how == "raised":
-                yield evidence.finding(
-                    "result-raises" if key == "result" else "load-raises",
-                    f"On {on}, {_WHERE[key]} raised {show(value)}.",
-                    "The structure of the results is kept apart from the graph and from the "
-                    "signature. Do all three speak of the same outputs?",
-                )
-                return
-            found = difference(value, tables[0], want["value"], tables[1])
-            if found:
-                text = f"On {on}, {_WHERE[key]} gives something else: {found.text}."
-                if found.code == "wrong-structure" and not _is_pair(value):
-                    items = value.get("tuple") if isinstance(value, dict) else None
-                    kind = kind_of(value) if items is None else f"a tuple of {len(items)}"
-                    text = (
-                        f"On {on}, {_WHERE[key]} gives {kind}, and not the tuple of two "
-                        "`(old result, value)`."
-                    )
-                advice = "Two items come back: the old result in its old structure, and the value."
-                yield evidence.finding(found.code, text, advice)
-                return
-        found = difference(record["args"], tables[0], want["args"], tables[1], "the arguments")
-        if found:
-            yield evidence.finding(
-                "argument-changed", f"After a call on {on}, {found.text}.",
-                "What the old program changes in place, the new one changes, too.",
-            )  # fmt: skip
-            return
+    advice = "Two items come back: the old result in its old structure, and the value."
+    yield from the_same(evidence, advice, saved=evidence.trial.args[0].saved, shape=_not_a_pair)
+
+
+def _not_a_pair(value: Encoded) -> str:
+    if _is_pair(value):
+        return ""
+    items = value.get("tuple") if isinstance(value, dict) else None
+    kind = kind_of(value) if items is None else f"a tuple of {len(items)}"
+    return f"{kind}, and not the tuple of two `(old result, value)`"
 
 
 def _is_pair(value: Encoded) -> bool:

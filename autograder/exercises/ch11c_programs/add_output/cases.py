@@ -1,4 +1,4 @@
-"""Exercise 11b.1: add an output to an exported program."""
+"""Exercise 11c.1: add an output to an exported program."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from autograder.authoring.question import (
     T,
     Vocabulary,
 )
-from autograder.exercises.ch11b_aten.add_output import models
+from autograder.exercises.ch11c_programs.add_output import models
+from autograder.exercises.ch11c_programs.models import Parts
+from autograder.exercises.ch11c_programs.models import Recipe as Export
 
 X, ROW = T(2, 3), T(3)
 
 HINTS = (
     "**Where to look.** Print `ep` before and after your edit, from top to bottom. Which parts of "
-    "it speak of the outputs? The graph is only one of them; section 11b.1 lists them.",
+    "it speak of the outputs? The graph is only one of them; section 11c.1 lists them.",
     "**What to use.** `copy.deepcopy(ep)` gives a program that you may edit. A line of the "
     "signature is an `OutputSpec`, with `OutputKind.USER_OUTPUT` and a `TensorArgument`. The "
     "structure is in `module_call_graph[0].signature.out_spec`; `pytree.tree_structure` makes one "
@@ -57,7 +59,7 @@ def case(
     **how: Any,
 ) -> Case:
     """A case with the program of one model, and the name of a node."""
-    build = models.Extended(models.Recipe(make, args, **how), node, more, saved)
+    build = models.Extended(Export(make, args, **how), node, more, saved)
     return Case(name, aspect, build, expect)
 
 
@@ -112,7 +114,7 @@ EXERCISE = Exercise(
         case("a value that nobody reads", "task", models.Unread, (X,), "tanh"),
         case("constants", "task", models.Constants, (X,), "mul"),
         case("two results", "structure", models.TwoResults, (X,), "sin"),
-        case("a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "sigmoid"),
+        case("a dictionary", "structure", models.Nested, (Parts(ROW), X), "sigmoid"),
         case("training, as exported", "mutated", models.Counting, (X,), "tanh", training=True),
         case("training, then run_decompositions", "mutated", models.Counting, (X,), "tanh",
              training=True, decomposed=True, saved=True),

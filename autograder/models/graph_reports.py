@@ -1,4 +1,4 @@
-"""Shared reports about graphs, used by the answer's process and by the judge."""
+"""Reports about graphs of ATen operators, used by the answer's process and by the judge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.authoring.models import Trial
+from autograder.core.exercise import Trial
 
 Row = tuple[Any, ...]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.authoring.question import T
-from autograder.exercises.ch11b_aten.add_output import models
-from autograder.exercises.ch11b_aten.add_output.cases import ROW, X, case, refused
+from autograder.exercises.ch11c_programs.add_output import models
+from autograder.exercises.ch11c_programs.add_output.cases import ROW, X, case, refused
 
 REDRAWS = (
     refused("an operator", models.Small, (X,), "aten.relu.default"),

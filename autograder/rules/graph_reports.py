@@ -1,10 +1,13 @@
-"""Shared rules of this chapter's answer keys, about recorded runs and sound graphs."""
+"""Rules for reports about graphs of ATen operators: complete reports, and sound graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.authoring.key import Encoded, Evidence, Finding, show, unrecorded
+from autograder.core.codec import Encoded, show
+from autograder.core.verdict import Finding
+from autograder.judge.evidence import Evidence
+from autograder.judge.findings import unrecorded
 
 OF_A_RUN = ("result", "loaded")
 """Keys of records about one run; all others are about the graph."""
