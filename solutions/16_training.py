@@ -154,7 +154,7 @@ drill("16.1a", count)
 # count = sum(n.op == "call_function" and not is_backward(n) for n in small.graph.nodes)
 
 # %% [markdown]
-# With a model, the weights must be arguments, too. `functional_call(model, tensors, args)` calls a model with other tensors in the place of its own. And the gradients must not be written into the model:
+# With a model, the weights must be arguments, too. `functional_call(model, tensors, args)` calls a model with other tensors instead of its own. And the gradients must not be written into the model:
 #
 # **Predict the result.** The step calls `loss.backward()` on the model's own parameters while `make_fx` traces with fake tensors. Then an optimizer makes three steps with new gradients, after `zero_grad(set_to_none=False)`. What happens?
 #
@@ -342,7 +342,7 @@ drill("16.2a", size)
 #
 # **Fine print**
 #
-# * A backward call has `meta["custom"]["phase"] == "backward"`. All other calls are forward calls. The output is no backward call.
+# * A backward call has `meta["custom"]["phase"] == "backward"`. All other calls are forward calls. The output is not a backward call.
 # * Memory of placeholders does not count under any name: a view of it, or a call that changes it in place.
 # * A tuple has no memory of its own. Its parts do, under the name of their `getitem`.
 # * A backward call may read a value anywhere in its arguments.
@@ -432,7 +432,7 @@ assert all(of[target] == 196_608 for target in large)
 #
 # Chapter 13 computed values again for late readers. In a step, the late readers are the backward calls: each gets what it needs from **one** copy, made when it is first needed.
 #
-# First, an obstacle. The recording has many `alias` calls: other names of one value, made where autograd saves it. A backward call that reads an `alias` of `gelu` is no reader of `gelu`, so a pass that names `gelu` changes nothing. Remove them:
+# First, an obstacle. The recording has many `alias` calls: other names of one value, made where autograd saves it. A backward call that reads an `alias` of `gelu` does not read `gelu` itself, so a pass that names `gelu` changes nothing. Remove them:
 
 # %%
 names_only = (torch.ops.aten.alias.default, torch.ops.aten.detach.default)

@@ -19,7 +19,7 @@ _DEBRIEF = re.compile(r'debrief\("(\w+)"\)')
 NOT_ASKED = {
     "backbone_c4_c5": "its models are whole networks",
     "compare_latency": "what its code holds are measured times",
-    "count_matches": "a number comes out of one call of a matcher",
+    "count_matches": "one call of a matcher computes the number",
     "fresh_noise": "it draws random numbers",
     "kept_bytes": "its models are whole training steps",
     "node_names": "an answer is one line",

@@ -342,7 +342,7 @@ def test_the_editor_opens_the_file_of_the_next_exercise(desk: Desk) -> None:
     desk.press("n")
     assert desk.editor.opened == [("one.py", 1), ("two.py", 3)]
     desk.until("failed two")
-    assert "at line 3" in desk.press("o") and desk.editor.opened[2:] == [("two.py", 3)]
+    assert "line 3" in desk.press("o") and desk.editor.opened[2:] == [("two.py", 3)]
 
 
 def test_an_editor_that_fails_is_named_below_the_card(desk: Desk) -> None:

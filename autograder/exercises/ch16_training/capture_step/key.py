@@ -95,7 +95,7 @@ def no_state_inside(evidence: Evidence) -> Iterable[Finding]:
                     f"`{entry['origin']}` of the model is in the graph module, as `{name}`. The "
                     "graph would go on using this tensor, whatever it is given.",
                     "Which tensors does your step read that are not among its arguments? "
-                    "`functional_call` puts tensors in the place of the model's own.",
+                    "`functional_call` replaces the model's own tensors.",
                 )
                 return
 

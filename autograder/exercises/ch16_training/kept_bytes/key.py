@@ -146,7 +146,7 @@ def _extra(evidence: Evidence, name: str, want: dict[str, int]) -> tuple[str, st
             "What is made and read after the forward pass need not wait for it.",
         )
     if not numbers[name] or not isinstance(node.meta.get("val"), torch.Tensor):
-        return f"Your result has `{name}`, which is a tuple.", "Which nodes have the parts of it?"
+        return f"Your result has `{name}`, which is a tuple.", "Which nodes have its parts?"
     if not node.meta["val"].untyped_storage().nbytes():
         return f"Your result has `{name}`, whose memory has no bytes.", "What must be kept of it?"
     return (

@@ -78,7 +78,7 @@ def refused(
 
 
 NAMES = "Before you edit anything, look at each name: is there a forward call of that name?"
-WRITES = "Which calls write, into which memory, and where do they stand?"
+WRITES = "Which calls write, into which memory, and where are they in the graph?"
 STATISTICS = (X, T(3), T(3))
 
 EXERCISE = Exercise(

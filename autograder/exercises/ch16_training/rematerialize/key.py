@@ -208,7 +208,7 @@ class _Comparison:
                 row = self.got.rows[next(k for k in ours if self.got.tokens[k] == extra)]
                 yield self.evidence.finding(
                     "extra-copy",
-                    f"`{row['name']}` stands directly before `{name}`, and should not be there.",
+                    f"`{row['name']}` is directly before `{name}`, and should not be there.",
                     "Each named call has one copy, which all later backward calls read. Which "
                     "backward call needs it first?",
                     (row["name"],),
