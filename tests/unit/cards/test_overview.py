@@ -63,11 +63,11 @@ def test_it_has_no_scripts_and_every_link_leads_to_a_cell(standing: Standing) ->
 def test_it_begins_or_goes_on() -> None:
     for said in (words_of(NEW), repr(Overview(NEW))):
         assert "Begin here: 0.1 Your first green card" in said and "Go on" not in said
-        assert "You have passed 0 of 89 exercises." in said
+        assert "You have passed 0 of 90 exercises." in said
     for said in (words_of(SOME), repr(Overview(SOME))):
         assert "Go on: 3.3 Insert a node" in said and "Begin here" not in said
     # The last section of the course has no exercise, so the overview keeps pointing to it.
-    assert "You have passed 89 of 89 exercises." in words_of(ALL)
+    assert "You have passed 90 of 90 exercises." in words_of(ALL)
 
 
 def test_it_shows_tracks_sections_and_chapters() -> None:
@@ -128,7 +128,7 @@ def test_learners_call_it_by_its_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # the folder of the test may hold a learner's progress
     autograder.overview()
-    assert "You have passed 0 of 89 exercises." in capsys.readouterr().out
+    assert "You have passed 0 of 90 exercises." in capsys.readouterr().out
     assert callable(autograder.overview)  # no module of that name hides it
 
 
